@@ -16,15 +16,15 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from attn_tutor.lessons.engine.programs import tensor_file_session
-from attn_tutor.lessons.engine.programs.program_session import ProgramSession
-from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
-from attn_tutor.lessons.render import tensor_file_text
-from attn_tutor.lessons.results.program_result import OwnProgram
+from attn_tutor.lessons.programs.engine import tensor_file
+from attn_tutor.lessons.programs.engine.session import ProgramSession
+from attn_tutor.lessons.programs.engine.tensor_file import TensorFileSession
+from attn_tutor.lessons.programs.render import tensor_file_text
+from attn_tutor.lessons.programs.results.program_result import OwnProgram
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.commands.open_session import open_session
-from attn_tutor.tui.screens.program_map import ProgramMap
-from attn_tutor.tui.sources.pages import ProgramSource, TensorFileSource
+from attn_tutor.tui.programs.pages import ProgramSource, TensorFileSource
+from attn_tutor.tui.programs.program_map import ProgramMap
 from attn_tutor.tui.tty.terminal import Terminal
 from bench.screens import PATIENCE, text_of
 
@@ -128,7 +128,7 @@ async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
     subprocess.run([sys.executable, "-c", SAVE], cwd=folder, check=True)
     path = Path("model.pt")
     with open_session() as session:
-        with tensor_file_session.opened_tensors(session, path) as file:
+        with tensor_file.opened_tensors(session, path) as file:
             found = file.found
         pages = TensorFileSession(path, found, tensor_file_text.table, launcher=session.launcher)
         return await walk(TutorApp(Terminal(), TensorFileSource(pages), ProgramMap), SHOW)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attn_tutor.lessons.trace import record
+from attn_tutor.lessons.programs.record import record
 from bench.recorder_cost import measure
 
 

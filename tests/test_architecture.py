@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.worker import program_messages
+from attn_tutor.lessons.programs import messages
 from attn_tutor.lessons.worker.messages import MESSAGES
 
 ROOT = Path(__file__).parent.parent
@@ -39,7 +39,7 @@ TAKEN_HOME = {"my_attention.py", "my_tensors.py"}
 """Files that the tutor writes for learners."""
 
 
-@pytest.mark.parametrize("package", ["tui", "lessons", "lessons/worker"])
+@pytest.mark.parametrize("package", ["tui", "lessons", "lessons/worker", "lessons/programs", "lessons/programs/worker"])
 def test_every_room_is_drawn(package: str) -> None:
     drawn = section("Rooms")
     assert [room for room in rooms(package) if not re.search(rf"(?<![\w/]){room}(?!\w)", drawn)] == []
@@ -77,7 +77,7 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 
 
 def test_every_message_is_listed_and_no_other() -> None:
-    assert program_messages  # adds its own to the list
+    assert messages  # adds its own to the list
     listed = {*re.findall(r"`([a-z]+(?:_[a-z]+)*)`", section("Messages"))}
     assert listed == set(MESSAGES)
 

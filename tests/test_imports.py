@@ -74,9 +74,10 @@ def test_module_of_the_screen_process_stays_light(module: str) -> None:
 
 
 def test_nothing_in_the_screen_process_imports_torch() -> None:
-    own = ("attn_tutor.lessons.worker.", "attn_tutor.lessons.trace")
+    rooms = ("worker.", "process.", "programs.worker.", "programs.record", "trace")
+    own = tuple(f"attn_tutor.lessons.{room}" for room in rooms)
     lessons = [name for name in modules_of("lessons") if not name.startswith(own)]
-    for module, found in imported_by(*lessons, "attn_tutor.lessons.worker.messages", *modules_of("tui")).items():
+    for module, found in imported_by(*lessons, "attn_tutor.lessons.programs.messages", *modules_of("tui")).items():
         assert "torch" not in found, module
         assert "attention" not in found, module
 

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from attn_tutor.lessons.authoring import claims
-from attn_tutor.lessons.engine import explanation_tree, scratch_run
+from attn_tutor.lessons.engine import scratch_run
 from attn_tutor.lessons.engine.judging import JudgeAnswer
 from attn_tutor.lessons.engine.questions import answering, experiment_judging, question_facts
 from attn_tutor.lessons.engine.questions.answer_forms import judge, problems_of, right_answer
@@ -23,6 +23,7 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, Lesson, Question
 from attn_tutor.lessons.reading import line_exercises, loader, mistake_edits, yaml_nodes
 from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError

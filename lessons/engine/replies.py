@@ -42,13 +42,7 @@ from attn_tutor.lessons.results.tensor_questions import (
 )
 from attn_tutor.lessons.what_if.changes import Changes, statements_before_cells
 from attn_tutor.lessons.worker import wire
-from attn_tutor.lessons.worker.message_parts import (
-    CellWrite,
-    NamedExpression,
-    Program,
-    StepRequest,
-    TensorReport,
-)
+from attn_tutor.lessons.worker.message_parts import CellWrite, LessonCode, NamedExpression, StepRequest, TensorReport
 from attn_tutor.lessons.worker.messages import (
     BlocksReport,
     ExplanationReport,
@@ -74,7 +68,7 @@ def _expressions(shown: Iterable[ShownTensor]) -> tuple[NamedExpression, ...]:
 
 def program_of(
     lesson: Lesson, steps: Sequence[FilledStep], cells: list[dict[str, Any]], *, changed: bool
-) -> tuple[Program, dict[str, TrainedModel], bytes]:
+) -> tuple[LessonCode, dict[str, TrainedModel], bytes]:
     """Return the program of the setup and these steps, the trained models found for them, and the blob of their files.
 
     The models are keyed by the id of their step.
@@ -93,7 +87,7 @@ def program_of(
                 request = replace(request, trained=(len(blob), len(blob) + len(model.data)))
                 blob += model.data
         requests.append(request)
-    return Program(lesson.seed, lesson.setup, tuple(map(_cell_write, cells)), tuple(requests)), found, bytes(blob)
+    return LessonCode(lesson.seed, lesson.setup, tuple(map(_cell_write, cells)), tuple(requests)), found, bytes(blob)
 
 
 def _cell_write(cell: dict[str, Any]) -> CellWrite:

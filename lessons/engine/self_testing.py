@@ -18,7 +18,7 @@ SECONDS = 180.0
 SELF_TEST = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from attn_tutor.lessons.worker.process import self_test
+from attn_tutor.lessons.process import self_test
 self_test.main()
 """
 

@@ -10,10 +10,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.render import explanation_text
 from attn_tutor.lessons.render.numbers import readable
 from attn_tutor.lessons.render.source_text import NO_NAMES
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.results.explanation import Explanation, counts_note
 from attn_tutor.lessons.texts.wording import Wording

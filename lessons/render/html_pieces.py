@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from attn_tutor.lessons.engine import explanation_tree
-from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.render import explanation_lines, explanation_text, flow_text, formula_digits, matrix_part
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.explanation import counts_note
+from attn_tutor.lessons.results.explanation_tree import Node
 from attn_tutor.lessons.results.flow import Flow, FlowBox
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.texts.wording import Wording

@@ -1,1 +1,1 @@
-"""The worker: the only part of `lessons` that imports torch. It runs in processes of its own."""
+"""The worker: what runs code, records and explains it, with torch, in processes of its own."""

@@ -138,7 +138,7 @@ class StepRequest:
 
 
 @message
-class Program:
+class LessonCode:
     """A program to run: the setup of a lesson and some of its steps, with the learner's changes."""
 
     seed: int

@@ -36,8 +36,8 @@ from attn_tutor.lessons.worker.message_parts import (
     LARGEST_NUMBER,
     ChildFailure,
     Code,
+    LessonCode,
     NamedExpression,
-    Program,
     TensorReport,
     are_rows,
     check_shown,
@@ -199,7 +199,7 @@ class Exited:
 class RunLesson:
     """Run a lesson, report each step, then answer questions until the connection is closed."""
 
-    program: Program
+    program: LessonCode
     blob: bytes
 
 
@@ -307,7 +307,7 @@ class TrainingRequest:
 class Train:
     """Run the steps before a training, then the training itself."""
 
-    program: Program
+    program: LessonCode
     training: TrainingRequest
     blob: bytes
 

@@ -14,16 +14,16 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attn_tutor.lessons.trace import Incomplete as Incomplete
-    from attn_tutor.lessons.trace import NoCell as NoCell
-    from attn_tutor.lessons.trace import NoTensor as NoTensor
-    from attn_tutor.lessons.trace import NotKept as NotKept
-    from attn_tutor.lessons.trace import TensorFile as TensorFile
-    from attn_tutor.lessons.trace import Trace as Trace
-    from attn_tutor.lessons.trace import TraceError as TraceError
-    from attn_tutor.lessons.trace import UnreadableFile as UnreadableFile
-    from attn_tutor.lessons.trace import open_tensors as open_tensors
-    from attn_tutor.lessons.trace import record as record
+    from attn_tutor.lessons.programs.record import Incomplete as Incomplete
+    from attn_tutor.lessons.programs.record import NoCell as NoCell
+    from attn_tutor.lessons.programs.record import NoTensor as NoTensor
+    from attn_tutor.lessons.programs.record import NotKept as NotKept
+    from attn_tutor.lessons.programs.record import TensorFile as TensorFile
+    from attn_tutor.lessons.programs.record import Trace as Trace
+    from attn_tutor.lessons.programs.record import TraceError as TraceError
+    from attn_tutor.lessons.programs.record import UnreadableFile as UnreadableFile
+    from attn_tutor.lessons.programs.record import open_tensors as open_tensors
+    from attn_tutor.lessons.programs.record import record as record
 
 DOOR = frozenset(
     {"Incomplete", "NoCell", "NoTensor", "NotKept", "TensorFile", "Trace", "TraceError", "UnreadableFile"}
@@ -34,7 +34,7 @@ DOOR = frozenset(
 
 def __getattr__(name: str) -> object:
     if name in DOOR:
-        return getattr(importlib.import_module("attn_tutor.lessons.trace"), name)
+        return getattr(importlib.import_module("attn_tutor.lessons.programs.record"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from attn_tutor.lessons.engine.launching.launchers import ForkServerLauncher
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.worker.process import fork_server
+from attn_tutor.lessons.process import fork_server
 
 T = TypeVar("T")
 

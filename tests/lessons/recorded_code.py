@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
+from attn_tutor.lessons.process import stand_ins
 from attn_tutor.lessons.results import explanation as x
 from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.jobs.execute import execute
-from attn_tutor.lessons.worker.process import stand_ins
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 
 # As in the worker: several threads gain nothing on small tensors, and wait for each other where other tests run too.

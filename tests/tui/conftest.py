@@ -1,23 +1,30 @@
-"""Fixtures for tests of the tutor: a course that is read once, and pauses that wait for the event loop."""
+"""Fixtures for tests of the tutor: a course that is read once, the command, pauses that wait for the event loop."""
 
 from __future__ import annotations
 
 import asyncio
+import io
+import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 import pytest
 import textual.app
 import textual.pilot
 from textual._styles_cache import StylesCache
 
+from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.reading import course_texts
 from attn_tutor.lessons.texts.translations import Translations
+from attn_tutor.tui import cli
 from attn_tutor.tui.controllers import startup
 from attn_tutor.tui.tty import screen_gate
 from tests import pseudo_language
 from tests.course import COURSE, use_course
+from tests.tui.commands.command_line import Command, Done, WarmSession
 
 # Tests of single widgets and texts see them as the tutor shows them.
 screen_gate.install()
@@ -45,6 +52,26 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     use_course(monkeypatch, course)
     return course
     monkeypatch.setattr(startup, "other_courses", lambda _: ())
+
+
+@pytest.fixture
+def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that runs the command in this process, with text for its standard input."""
+
+    def run(*arguments: str | Path, given: bytes = b"") -> Done:
+        # A class that derives from Session has to be made before the function takes its place.
+        import_module("attn_tutor.lessons.programs.engine.session")
+        monkeypatch.setattr("attn_tutor.lessons.engine.session.Session", lambda: WarmSession(session))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        capsys.readouterr()
+        try:
+            status = cli.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = int(cast(int, end.code))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
 
 
 async def wait_until_loop_rests(

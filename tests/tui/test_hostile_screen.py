@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.programs.engine import tensor_file
+from attn_tutor.lessons.programs.render import tensor_file_text
 from attn_tutor.lessons.reading import course_texts
-from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.lessons.texts.translations import Translations
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.controllers.assembly import VIEWS
-from attn_tutor.tui.screens.program_map import ProgramMap
-from attn_tutor.tui.sources.pages import TensorFileSource
+from attn_tutor.tui.programs.pages import TensorFileSource
+from attn_tutor.tui.programs.program_map import ProgramMap
 from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tests.lessons.knob_fields import CHOICE, NUMBER
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step
-from tests.lessons.worker.tensor_files.tensor_file_builders import safetensors
+from tests.lessons.programs.worker.tensor_files.tensor_file_builders import safetensors
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.hostile_text import EVERY_COMMAND, MARK, OF_A_LINE, RecordingDriver, foreign
 from tests.tui.learner import SSH, Learner, tutor
@@ -79,7 +79,7 @@ async def test_names_of_tensors_and_of_their_file(worker: Session, tmp_path: Pat
         "__metadata__": {f"key{H}": f"value{H}"},
     }
     path.write_bytes(safetensors(entries, struct.pack("<4f", 1, 2, 3, 4)))
-    with tensor_file_session.opened_tensors(worker, path) as file:
+    with tensor_file.opened_tensors(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
     app = TutorApp(SSH, TensorFileSource(session), ProgramMap)
     try:

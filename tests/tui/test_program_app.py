@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.results.program_result import OwnProgram
+from attn_tutor.lessons.programs.engine.session import ProgramSession
+from attn_tutor.lessons.programs.results.program_result import OwnProgram
 from attn_tutor.tui.app import TutorApp
-from attn_tutor.tui.screens.program_map import ProgramMap
-from attn_tutor.tui.sources.pages import ProgramSource
+from attn_tutor.tui.programs.pages import ProgramSource
+from attn_tutor.tui.programs.program_map import ProgramMap
 from tests.tui.learner import SSH, Learner
 
 pytestmark = pytest.mark.slow

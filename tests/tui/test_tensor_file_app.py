@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from attn_tutor.lessons.engine.programs import tensor_file_session
-from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.programs.engine import tensor_file
+from attn_tutor.lessons.programs.engine.tensor_file import TensorFileSession
+from attn_tutor.lessons.programs.render import tensor_file_text
 from attn_tutor.tui.app import TutorApp
-from attn_tutor.tui.screens.program_map import ProgramMap
-from attn_tutor.tui.sources.pages import TensorFileSource
+from attn_tutor.tui.programs.pages import TensorFileSource
+from attn_tutor.tui.programs.program_map import ProgramMap
 from tests.tui.learner import SSH, Learner
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ async def test_a_file_is_listed_and_its_pages_are_opened(worker: Session, tmp_pa
     path = tmp_path / "model.pt"
     layers = {f"layers.{number}.{name}": torch.full((2, 3), number + 0.5) for number in (0, 1) for name in "qk"}
     torch.save({**layers, "norm": torch.tensor([torch.nan, 0, 2]), "lr": 0.25}, path)
-    with tensor_file_session.opened_tensors(worker, path) as file:
+    with tensor_file.opened_tensors(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
     app = TutorApp(SSH, TensorFileSource(session), ProgramMap)
     try:

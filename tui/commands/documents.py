@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.knobs import Knob
@@ -16,6 +15,7 @@ from attn_tutor.lessons.format.lesson import (
 from attn_tutor.lessons.render import formula_digits
 from attn_tutor.lessons.results import exact_formula, line_shapes
 from attn_tutor.lessons.results.explanation import Operand, python
+from attn_tutor.lessons.results.explanation_tree import Node
 from attn_tutor.lessons.results.floats import json_lists, json_number, shortest
 from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor

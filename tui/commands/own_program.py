@@ -7,12 +7,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from attn_tutor.lessons.engine import explanation_tree, running_program
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.programs.engine import running
+from attn_tutor.lessons.programs.results.program_result import OwnProgram, ProgramResult
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.code_unit import PROGRAM
-from attn_tutor.lessons.results.program_result import OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import ShowQuestion
 from attn_tutor.lessons.texts.wording import Wording
@@ -84,7 +85,7 @@ def _check_kind(file: str) -> None:
 
 def run_program(session: Session, program: OwnProgram) -> Run:
     """Run a program. If it fails, or its record does not reach its end, say so on standard error."""
-    run = running_program.run_program(session, program)
+    run = running.run_program(session, program)
     (result,) = run.steps
     say_failure(program, result)
     if stopped := why_stopped(result):

@@ -1,6 +1,6 @@
 """The verbs of the command `attn-tutor` and their arguments, in the order in which its help lists them.
 
-The work of a verb is done by a module of `tui.commands.verbs`, which is imported only to do it. So neither the help, of
+The work of a verb is done by a module of its own, which is imported only to do it. So neither the help, of
 the command or of one verb, nor the first paint waits for what only one verb needs. Last stand those for authors.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 
 from attn_tutor.lessons.texts.wording import Wording, of_table
@@ -169,6 +170,9 @@ def _verb(
     return declare
 
 
+_own_verb = partial(_verb, package="attn_tutor.tui.programs")
+
+
 @_verb("list", "list_course", "list the lessons, steps, and exercises, with your progress")
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
@@ -254,7 +258,7 @@ def _flow_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb("show", "show_tensor", "list the tensors in a file of your own, or show one of them")
+@_own_verb("show", "show_tensor", "list the tensors in a file of your own, or show one of them")
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", help=say("show/file", "a file of tensors: .safetensors, .pt, .npy or .npz")
@@ -274,7 +278,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb(
+@_own_verb(
     "nan", "hunt_nan", "find the first number of your program that is not finite, where it came from, and what helps"
 )
 def _nan_arguments(parser: argparse.ArgumentParser) -> None:
@@ -282,7 +286,9 @@ def _nan_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb("open", "open_program", "open a Python program of your own: every tensor, explained, with what-if and a prompt")
+@_own_verb(
+    "open", "open_program", "open a Python program of your own: every tensor, explained, with what-if and a prompt"
+)
 def _open_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [-h] [--watch] [--no-limits] [--plain [--columns N]] FILE.py [-- ARGS]"
     parser.add_argument(
@@ -303,7 +309,9 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
 
 
-@_verb("diff", "compare_programs", "compare what two programs of yours compute, up to the first number that differs")
+@_own_verb(
+    "diff", "compare_programs", "compare what two programs of yours compute, up to the first number that differs"
+)
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("one", metavar="FILE", help=say("diff/one", "a Python file of your own, or what --save wrote"))
     parser.add_argument("other", metavar="OTHER", nargs="?", help=say("diff/other", "the file to compare it with"))

@@ -6,9 +6,9 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 
-from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.render import explanation_lines, explanation_text
 from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion

@@ -66,12 +66,12 @@ def loading_environment() -> dict[str, str]:
 def spawn(
     module: str, arguments: list[str], fds: list[int], nice: int, out: IO[bytes], err: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Run `main(*arguments)` of a module in `lessons.worker.process`, in a process, session and group of its own.
+    """Run `main(*arguments)` of a module in `lessons.process`, in a process, session and group of its own.
 
     `-P` keeps the current directory off the path, where a file called torch.py may lie. Standard input is what the
     process takes on as its environment once it has loaded. Raises `TooFewTasks`.
     """
-    main = f"attn_tutor.lessons.worker.process.{module}"
+    main = f"attn_tutor.lessons.process.{module}"
     command = [sys.executable, "-P", "-c", _BOOT, IMPORT_FOLDER, str(nice), main, str(messages.EXIT_NO_PROCESS)]
     with tempfile.TemporaryFile() as rest, same_layout():
         rest.write(json.dumps(environment()).encode())

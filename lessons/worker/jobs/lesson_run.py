@@ -25,7 +25,7 @@ from attn_tutor.lessons.worker.fence import limits
 from attn_tutor.lessons.worker.jobs import tensor_entries, tensor_questions
 from attn_tutor.lessons.worker.jobs.execute import describe, execute, out_size, seed_generators
 from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
-from attn_tutor.lessons.worker.message_parts import NamedExpression, Program, StepRequest, TensorReport
+from attn_tutor.lessons.worker.message_parts import LessonCode, NamedExpression, StepRequest, TensorReport
 from attn_tutor.lessons.worker.messages import (
     LessonDone,
     Pause,
@@ -116,7 +116,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
     tensor_questions.serve(talk, state)
 
 
-def start(program: Program) -> tuple[RunState, Failure | None]:
+def start(program: LessonCode) -> tuple[RunState, Failure | None]:
     """Run the setup of a program. Returns the state of the run, and the failure if the setup did not complete."""
     state = RunState(program.cells)
     seed_generators(program.seed)

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.base_steps import Limits
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.render import explanation_lines
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.tui.commands import documents
 from tests.exam.explanations import documents as printed_documents

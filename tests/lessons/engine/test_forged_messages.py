@@ -20,20 +20,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.engine import running_program, scratch_run
+from attn_tutor.lessons.engine import scratch_run
 from attn_tutor.lessons.engine.children import CodeRequest
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
-from attn_tutor.lessons.engine.programs import saved_traces, tensor_file_session
-from attn_tutor.lessons.engine.programs.program_session import ProgramRun
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, Limits
+from attn_tutor.lessons.programs.engine import running, tensor_file, traces
+from attn_tutor.lessons.programs.engine.session import ProgramRun
+from attn_tutor.lessons.programs.messages import TracePart
+from attn_tutor.lessons.programs.results.program_result import Named, OwnProgram, ProgramResult
 from attn_tutor.lessons.results import exact_formula
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit, learner_line
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow, FlowBox, longest_path, nearest
 from attn_tutor.lessons.results.formula import evaluate
-from attn_tutor.lessons.results.program_result import Named, OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import Failure, Judgement, Suggestion, WorkerError
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
@@ -48,7 +49,6 @@ from attn_tutor.lessons.results.tensor_questions import (
 from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.judging_messages import AnswerLoaded, DifferenceReport, HiddenInputs
 from attn_tutor.lessons.worker.messages import Exited, LessonDone, RunInput
-from attn_tutor.lessons.worker.program_messages import TracePart
 from tests.lessons.engine.test_training import lesson_with, step_of
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.message_strategies import bytes_on_the_way, forged, message_of
@@ -226,7 +226,7 @@ def asked_program(ask: Callable[[ProgramRun], object]) -> Callable[[wire.Frame],
 
 def opened_program(reply: wire.Frame) -> object:
     with session_with([reply]) as session:
-        run = running_program.run_program(session, PROGRAM_HERE)
+        run = running.run_program(session, PROGRAM_HERE)
         steps = run.steps
         opened = ProgramRun(run, PROGRAM_HERE)
         opened.close()
@@ -236,8 +236,8 @@ def opened_program(reply: wire.Frame) -> object:
 def listed_file(*replies: wire.Frame) -> object:
     with (
         session_with(list(replies)) as session,
-        contextlib.suppress(tensor_file_session.UnreadableTensors),
-        tensor_file_session.opened_tensors(session, Path(__file__)) as file,
+        contextlib.suppress(tensor_file.UnreadableTensors),
+        tensor_file.opened_tensors(session, Path(__file__)) as file,
     ):
         return file.found, file.show("x", 0) if replies[1:] else None
     return None
@@ -267,7 +267,7 @@ def compared_answer(reply: wire.Frame) -> object:
 
 def compared(reply: wire.Frame) -> object:
     with session_with([reply]) as session, contextlib.suppress(WorkerError):
-        return saved_traces.compare(session, (), ())
+        return traces.compare(session, (), ())
     return None
 
 
@@ -286,8 +286,8 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "step_report": lambda reply: lesson_run(LESSON, reply),
     "lesson_done": lambda reply: lesson_run(LESSON, reply),
     "program_report": opened_program,
-    "nonfinite_found": asked_program(running_program.first_nonfinite),
-    "trace_part": asked_program(saved_traces.of_run),
+    "nonfinite_found": asked_program(running.first_nonfinite),
+    "trace_part": asked_program(traces.of_run),
     "call_report": asked_program(lambda run: run.choose_call(("f", "<program>"), 1)),
     "digest_report": asked_program(lambda run: list(run.digests(5.0))),
     "run_comparison": compared,
@@ -607,13 +607,13 @@ def test_row_that_is_not_forged_is_read() -> None:
 
 
 def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attn_tutor.lessons.engine.programs.saved_traces.LARGEST_TRACE", 3 << 20)
+    monkeypatch.setattr("attn_tutor.lessons.programs.engine.traces.LARGEST_TRACE", 3 << 20)
     part, last = (frame(TracePart([], last=is_last, blob=b"")) for is_last in (False, True))
     short, endless = (Run([], ForgedChild([*[part] * count, last])) for count in (1, 50))
-    assert len(saved_traces.of_run(short) or ()) == 2
+    assert len(traces.of_run(short) or ()) == 2
     assert short.alive
     short.close()
-    assert saved_traces.of_run(endless) is None
+    assert traces.of_run(endless) is None
     assert not endless.alive
 
 

@@ -13,8 +13,8 @@ from attn_tutor.lessons.engine.prompt import Prompt
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.process import fork_server
 from attn_tutor.lessons.worker.fence import limits
-from attn_tutor.lessons.worker.process import fork_server
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.processes import at_work, wait_for_end, wait_until
 

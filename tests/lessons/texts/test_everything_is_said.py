@@ -42,7 +42,7 @@ EXEMPT = {
     "lessons/render/html_pieces.py": "HTML",
     "lessons/what_if/knobs.py": "names of functions",
     "lessons/worker/plain_codec.py": "complaints for programmers",
-    "lessons/worker/process": "what is said before any text can be, and the start of a warning of torch",
+    "lessons/process": "what is said before any text can be, and the start of a warning of torch",
     "lessons/worker/wire.py": "complaints for programmers",
     "tui/actions/help_pages.py": "a table: see TABLES",
     "tui/actions/key_reference.py": "writes docs/reference.md, which is in English",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from attn_tutor.lessons.engine.programs import program_lesson
-from attn_tutor.lessons.engine.programs.program_lesson import lesson_of
 from attn_tutor.lessons.format.knobs import ChangeError, Setting
 from attn_tutor.lessons.format.lesson import Lesson, RunningStep
+from attn_tutor.lessons.programs.engine import pages
+from attn_tutor.lessons.programs.engine.pages import lesson_of
+from attn_tutor.lessons.programs.results.program_result import Named
 from attn_tutor.lessons.results.code_unit import PROGRAM
-from attn_tutor.lessons.results.program_result import Named
 from attn_tutor.lessons.what_if.changes import UNCHANGED, apply
 from attn_tutor.tui.state import what_if_rows
 
@@ -25,9 +25,7 @@ def f(x, p=0.5):
 
 def found(source: str) -> list[tuple[str, object, str]]:
     """Return label, value and text of each literal."""
-    return [
-        (knob.label, knob.value, source[knob.start : knob.end]) for knob in program_lesson.literal_knobs_of(source, ())
-    ]
+    return [(knob.label, knob.value, source[knob.start : knob.end]) for knob in pages.literal_knobs_of(source, ())]
 
 
 def test_each_literal_but_docstrings_and_parts_of_f_strings_is_a_knob() -> None:
@@ -47,7 +45,7 @@ def test_each_literal_but_docstrings_and_parts_of_f_strings_is_a_knob() -> None:
 
 def test_the_default_of_an_option_is_called_after_it_and_what_only_names_it_is_an_aside() -> None:
     source = 'parser.add_argument("--lr", "-l", default=-0.5, type=float, help="how fast")\nprint("done", 3)\n'
-    assert [(knob.label, knob.value, knob.aside) for knob in program_lesson.literal_knobs_of(source, ())] == [
+    assert [(knob.label, knob.value, knob.aside) for knob in pages.literal_knobs_of(source, ())] == [
         ("add_argument() 1, line 1", "--lr", True),
         ("add_argument() 2, line 1", "-l", True),
         ("--lr, line 1", 0.5, False),
@@ -65,8 +63,8 @@ def lesson(source: str = SOURCE) -> Lesson:
 def test_a_source_that_is_too_deep_to_be_looked_through_has_no_knobs() -> None:
     """Python runs a chain of any number of branches."""
     chain = "if n == 0: x = 1\n" + "".join(f"elif n == {i}: x = {i}\n" for i in range(1, 1500))
-    assert program_lesson.literal_knobs_of(f"n = 5\n{chain}", ()) == ()
-    assert program_lesson.literal_knobs_of(f"x = 0{'+ 1' * 1500}\n", ()) == ()
+    assert pages.literal_knobs_of(f"n = 5\n{chain}", ()) == ()
+    assert pages.literal_knobs_of(f"x = 0{'+ 1' * 1500}\n", ()) == ()
 
 
 def test_beside_another_file_a_literal_says_where_it_stands() -> None:
@@ -112,5 +110,5 @@ def test_a_literal_is_replaced_where_it_stands() -> None:
     [("3", 1, 4), ("0.01", 1, 0.02), ("0.01", -1, 0.009), ("0.0", 1, 0.1), ("True", 1, "False"), ("1e-08", 1, 2e-08)],
 )
 def test_literals_turn_by_their_first_digit(source: str, by: int, expected: Setting) -> None:
-    (knob,) = program_lesson.literal_knobs_of(f"x = {source}", ())
+    (knob,) = pages.literal_knobs_of(f"x = {source}", ())
     assert knob.turn(lesson(), knob.initial(lesson()), by) == expected

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.results import clean_text, explanation, nonfinite
+from attn_tutor.lessons.programs.results import nonfinite
+from attn_tutor.lessons.results import clean_text, explanation
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox

@@ -14,12 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attn_tutor.lessons.process import child
+from attn_tutor.lessons.programs.messages import CallReport, ProgramReport, ShowStoredTensor
+from attn_tutor.lessons.programs.results.comparison import ComparedResult, Gaps, RunComparison, RunDifference
+from attn_tutor.lessons.programs.results.program_result import FailedAt, Named
+from attn_tutor.lessons.programs.results.tensor_file import TensorList
+from attn_tutor.lessons.programs.worker import run
 from attn_tutor.lessons.results.field_bounds import Plain, ReadBy
 from attn_tutor.lessons.results.flow import Flow, FlowBox, OpenBox
-from attn_tutor.lessons.results.program_result import FailedAt, Named
 from attn_tutor.lessons.results.result import Failure
-from attn_tutor.lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference
-from attn_tutor.lessons.results.tensor_file import TensorList
 from attn_tutor.lessons.results.tensor_questions import QUESTIONS
 from attn_tutor.lessons.worker import channel, judging_messages, messages, wire
 from attn_tutor.lessons.worker.jobs import judge, tensor_questions
@@ -32,13 +35,6 @@ from attn_tutor.lessons.worker.messages import (
     StepReport,
     TrainingFailed,
 )
-from attn_tutor.lessons.worker.process import child
-from attn_tutor.lessons.worker.program_messages import (
-    CallReport,
-    ProgramReport,
-    ShowStoredTensor,
-)
-from attn_tutor.lessons.worker.programs import program_run
 from tests.lessons.worker.message_strategies import bytes_on_the_way, message_of
 
 ROOT = Path(__file__).parents[3]
@@ -185,10 +181,10 @@ def test_an_unexpected_message_is_refused() -> None:
 # Both sides ----------------------------------------------------------------------------------------------------------
 
 
-def names_in(folder: str) -> set[str]:
-    """Return the names that the code of a folder uses, apart from the list itself."""
+def names_in(rooms: tuple[str, ...]) -> set[str]:
+    """Return the names that the code of rooms uses, apart from the list itself."""
     found: set[str] = set()
-    for path in (ROOT / folder).rglob("*.py"):
+    for path in (path for room in rooms for path in (ROOT / "lessons" / room).rglob("*.py")):
         if not path.name.endswith("messages.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             found |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -196,15 +192,18 @@ def names_in(folder: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("side", ["lessons/engine", "lessons/worker"])
-def test_each_side_uses_every_message(side: str) -> None:
+SIDES = ("engine", "programs/engine"), ("worker", "process", "programs/worker")
+
+
+@pytest.mark.parametrize("side", SIDES, ids=" ".join)
+def test_each_side_uses_every_message(side: tuple[str, ...]) -> None:
     known = names_in(side)
     assert [kind.__name__ for kind in MESSAGES.values() if kind.__name__ not in known] == []
 
 
 def test_every_request_is_handled() -> None:
     """A request to a child is in one of its tables of handlers; it waits for all other messages by name."""
-    handled = {*child.JOBS, *tensor_questions.HANDLERS, *program_run.HANDLERS, *judge.HANDLERS}
+    handled = {*child.JOBS, *tensor_questions.HANDLERS, *run.HANDLERS, *judge.HANDLERS}
     waited_for = {messages.Launch, messages.Pause, judging_messages.HiddenInputs, ShowStoredTensor}
     assert handled | waited_for == set(REPLIES)
     assert set(QUESTIONS) <= set(tensor_questions.HANDLERS)

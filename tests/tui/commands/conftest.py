@@ -1,44 +1,16 @@
-"""Fixtures for tests of the verbs: a warm session, and the command in this process."""
+"""Fixtures for tests of the verbs: texts that are read once, and a course of one step."""
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from typing import cast
 
 import pytest
 
-from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.reading import folders
 from attn_tutor.lessons.reading.course_texts import Catalog
-from attn_tutor.tui import cli
 from attn_tutor.tui.commands.verbs import list_texts
 from tests.course import use_course
-from tests.tui.commands.command_line import Command, Done, WarmSession
-
-
-@pytest.fixture
-def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return a function that runs the command in this process, with text for its standard input."""
-
-    def run(*arguments: str | Path, given: bytes = b"") -> Done:
-        # A class that derives from Session has to be made before the function takes its place.
-        import_module("attn_tutor.lessons.engine.programs.program_session")
-        monkeypatch.setattr("attn_tutor.lessons.engine.session.Session", lambda: WarmSession(session))
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
-        capsys.readouterr()
-        try:
-            status = cli.main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            status = int(cast(int, end.code))
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return run
 
 
 @pytest.fixture(scope="session")

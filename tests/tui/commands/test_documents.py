@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.render.numbers import exact
 from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.explanation_tree import Node
 from attn_tutor.lessons.results.result import CheckResult, Failure, Judgement, NamedMistake, StepResult, Tensor
 from attn_tutor.tui.commands import documents
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step

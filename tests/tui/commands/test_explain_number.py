@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.tensor_questions import FollowQuestion, TensorQuestion
 from tests.exam.explanations import reader
 from tests.tui.commands.command_line import Command, document

@@ -16,7 +16,7 @@ from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.tui.commands.output import CommandError
 from attn_tutor.tui.commands.verb_table import VERBS
 from tests import pseudo_language
-from tests.lessons.worker.tensor_files.tensor_file_builders import npy, safetensors
+from tests.lessons.programs.worker.tensor_files.tensor_file_builders import npy, safetensors
 from tests.small_course import LESSON, write_course
 from tests.tui.commands.command_line import Command, Done
 from tests.tui.hostile_text import EVERY_COMMAND, MARK, OF_A_LINE, OF_A_PATH, foreign
@@ -383,7 +383,7 @@ def test_no_verb_passes_on_a_command(
     folder = tmp_path / "files"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    import_module("attn_tutor.tui.commands.verbs.open_program")
+    import_module("attn_tutor.tui.programs.open_program")
     shown = ""
     for case in CASES[verb](folder):
         before = contents(folder)

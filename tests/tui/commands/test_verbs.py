@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.tui import cli
+from attn_tutor.tui import cli, programs
 from attn_tutor.tui.commands import verbs
 from attn_tutor.tui.commands.verb_table import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "docs" / "reference.md"
-FOLDER = Path(verbs.__path__[0])
 
 
 def help_of(verb: Verb) -> str:
@@ -43,7 +42,8 @@ def test_the_reference_describes_a_verb_and_its_options(verb: Verb) -> None:
 
 
 def test_every_module_of_a_verb_is_registered_once() -> None:
-    modules = (f"{verbs.__name__}.{path.stem}" for path in FOLDER.glob("[!_]*.py"))
+    folders = ((package.__name__, Path(package.__path__[0])) for package in (verbs, programs))
+    modules = (f"{package}.{path.stem}" for package, folder in folders for path in folder.glob("[!_]*.py"))
     documented = {name: import_module(name).__doc__ or "" for name in modules}
     found = {name for name, doc in documented.items() if doc.startswith("The verb ")}
     assert found == {verb.module for verb in VERBS}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.format.lesson import Course, ExperimentStep, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.render import explanation_lines, explanation_text, flow_text, linear_matrix, memory_text
+from attn_tutor.lessons.results.explanation_tree import Node
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from attn_tutor.lessons.results.result import (
     AnswerDifference,

@@ -6,12 +6,12 @@ import argparse
 import sys
 from contextlib import ExitStack, closing
 
-from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.render import cell_index, explanation_lines
 from attn_tutor.lessons.render.source_text import NO_NAMES, names_of_steps
+from attn_tutor.lessons.results import explanation_tree
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.texts.wording import Wording

@@ -21,10 +21,10 @@ from attn_tutor.lessons.engine.launching.host_limits import JobThread, TooFewTas
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, ForkServerLauncher
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.process import fork_server
+from attn_tutor.lessons.process.fork_server import ForkServer
 from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.messages import Exited, Launch
-from attn_tutor.lessons.worker.process import fork_server
-from attn_tutor.lessons.worker.process.fork_server import ForkServer
 
 
 @pytest.fixture

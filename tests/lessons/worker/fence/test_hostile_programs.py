@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.process import fork_server
 from attn_tutor.lessons.worker.fence import limits, scratch_folders
 from attn_tutor.lessons.worker.fence.layers import SHARED_MEMORY_LIMIT
-from attn_tutor.lessons.worker.process import fork_server
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.fence.hostile_programs import ALLOWED, ATTEMPTS, FILTER, Attempt, all_in_one
 

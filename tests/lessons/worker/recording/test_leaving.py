@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attn_tutor.lessons.worker.programs.recording_here import leave
+from attn_tutor.lessons.programs.record.recording import leave
 from attn_tutor.lessons.worker.recording.element_history import ValueLost
 from attn_tutor.lessons.worker.recording.regions import Region
 from tests.lessons.recorded_code import Traced

@@ -1,0 +1,1 @@
+"""What is found in programs and files of one's own, as lines of plain text."""

@@ -258,9 +258,10 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         yield from _of_roll(node)
     if name == "unflatten":
         yield from _of_unflatten(node)
-    if name == "len" and len(node.args) == 1:
+    counted = node.args[:1] if receiver is None else [receiver]
+    if name in ("len", "numel") and counted:
         for axis in (-1, 1):
-            width = ast.Subscript(attribute(node.args[0], "shape"), number(axis), ast.Load())
+            width = ast.Subscript(attribute(counted[0], "shape"), number(axis), ast.Load())
             yield Change(1, "other-value", node, width)
     if name == "softmax" and (inner := inner_of(node)) is not None:
         yield Change(2, "exponentials-extra", node, shares_of(inner))

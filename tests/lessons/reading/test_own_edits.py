@@ -58,6 +58,8 @@ def module(line: str) -> str:
         ("other-value", "0.0", "return x.masked_fill(mask, 0.0)", "return x.masked_fill(mask, float('-inf'))"),
         ("other-value", "is_causal=True", "return g(x, is_causal=True)", "return g(x, is_causal=False)"),
         ("other-value", "2", "return x.triu(2)", "return x.triu(1)"),
+        ("other-value", "k.numel()", "return x / k.numel()", "return x / k.shape[-1]"),
+        ("other-value", "torch.numel(k)", "return x / torch.numel(k)", "return x / k.shape[-1]"),
         ("other-function", "x.mean", "return x.mean(dim=-1)", "return x.sum(dim=-1)"),
         ("other-function", "x.mean", "return x.mean(dim=0)", "return x.median(dim=0).values"),
         ("too-little", "3", "return k + 3", "return k + 3 * p"),

@@ -97,21 +97,21 @@ class _Case:
         return run_own_code(code, filename, exercise.defines, exercise.probe, context, *how)
 
     @functools.cached_property
-    def recorded(self) -> tuple[bool, ...]:
-        """For each hidden input, whether gradients are recorded.
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the hidden inputs: those that were asked for, and of a function the first of them once more.
 
-        A function has to give the same without them, so they are on the first hidden input only. A module has modes,
-        and probes that go backward need gradients: such a probe itself has to try how it is without.
+        A function has to give the same without gradients, so where there are several, one more call is without. A
+        module has modes, and probes that go backward need gradients: such a probe itself has to try how it is without.
         """
         exercise = self.exercise
-        tree = ast.parse(exercise.solution)
-        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        functions = {node.name for node in ast.parse(exercise.solution).body if isinstance(node, ast.FunctionDef)}
         always = "backward" in exercise.probe or not functions.issuperset(exercise.defines)
-        return tuple(always or not index for index in range(len(self.seeds)))
+        return exercise.seeds if always or len(exercise.seeds) == 1 else (*exercise.seeds, exercise.seeds[0])
 
     @property
-    def seeds(self) -> tuple[int, ...]:
-        return self.exercise.seeds
+    def recorded(self) -> tuple[bool, ...]:
+        """For each hidden input, whether gradients are recorded."""
+        return tuple(index < len(self.exercise.seeds) for index in range(len(self.seeds)))
 
     def scope(self, index: int) -> Values:
         """Return the names that checks and templates may use, for one hidden input."""
@@ -122,10 +122,11 @@ class _Case:
 
 def judge(exercise: Judge, talk: socket.socket) -> None:
     """Make the hidden inputs, then answer questions about the learner's results until the connection is closed."""
-    tree, blob = values.encode([_context(exercise.context, number) for number in exercise.seeds])
+    case = _Case(exercise, [], [], [])
+    tree, blob = values.encode([_context(exercise.context, number) for number in case.seeds])
     # The course's own code gets what the answer gets, with the same layout in memory.
-    case = _Case(exercise, values.decode(tree, blob), [], [])
-    channel.send(talk, HiddenInputs(tree, exercise.seeds, case.recorded, blob))
+    case.contexts = values.decode(tree, blob)
+    channel.send(talk, HiddenInputs(tree, case.seeds, case.recorded, blob))
     while True:
         question = channel.receive(talk)
         if not case.expected:
@@ -180,10 +181,14 @@ def decide(case: _Case, question: Decide) -> Decision | Refusal:
 
 
 def _where(recorded: bool, message: str) -> str:
-    """Add to the message of a check in which mode it failed, unless that is the usual one."""
+    """Add to the message of a check that only the last call fails what sets this call apart."""
     if recorded or not message:
         return message
-    return say("inference", "Here your code was called inside `torch.inference_mode()`. {message}", message=message)
+    return say(
+        "inference",
+        "Called again with the first inputs, inside `torch.inference_mode()`, your code no longer passes. {message}",
+        message=message,
+    )
 
 
 def _failed(check: CheckRequest, scope: Values) -> str | None:

@@ -494,7 +494,7 @@ def test_judgement_contains_the_output_of_the_program(worker: Session) -> None:
     source = "print('loaded')\ndef double(x):\n    print('called')\n    return {} * x\n"
     for factor, verdict in ((2, "passed"), (3, "failed")):
         judgement = worker.check(doubling_exercise(), source.format(factor))
-        assert (judgement.verdict, judgement.stdout) == (verdict, "loaded\ncalled\ncalled\n")
+        assert (judgement.verdict, judgement.stdout) == (verdict, "loaded\n" + 3 * "called\n")
     judgement = worker.check(doubling_exercise(), source.replace("return {} * x", "raise ValueError"))
     assert (judgement.verdict, judgement.line, judgement.stdout) == ("error", 4, "loaded\ncalled\n")
 
@@ -532,13 +532,25 @@ def test_seeds_of_the_hidden_inputs_come_after_the_program_has_run(
     assert len(set(judge["seeds"])) == judging.ROUNDS
     assert set(first) == {"op", "probe", "seed", "defines", "without", "trace"}
     assert first["seed"] not in judge["seeds"]
-    assert second["seeds"] == judge["seeds"]
+    assert list(second["seeds"]) == [*judge["seeds"], judge["seeds"][0]]
+    assert list(second["recorded"]) == [True, True, False]
 
 
 def test_hidden_inputs_differ(worker: Session) -> None:
     source = "def double(x):\n    print(list(x.shape), float(x.sum()))\n    return 2 * x\n"
     lines = [line for _ in range(3) for line in worker.check(doubling_exercise(), source).stdout.splitlines()]
-    assert len(set(lines)) == len(lines) == 6
+    # Each time, the third call is the first once more.
+    assert lines[2::3] == lines[::3]
+    assert len(set(lines)) == 6
+
+
+def test_an_answer_that_differs_without_gradients_is_refused_for_that(worker: Session) -> None:
+    source = "import torch\ndef double(x):\n    return 2 * x if torch.is_grad_enabled() else 3 * x\n"
+    judgement = worker.check(doubling_exercise(), source)
+    assert judgement.verdict == "failed"
+    assert "Called again with the first inputs, inside `torch.inference_mode()`" in judgement.message
+    wrong = worker.check(doubling_exercise(), "def double(x):\n    return 3 * x\n")
+    assert "inference_mode" not in wrong.message
 
 
 def test_seed_in_the_program_does_not_fix_the_inputs(worker: Session) -> None:

@@ -98,10 +98,14 @@ class Console:
         """Write lines as they come. Ctrl+C ends a long list of them. Raises `BrokenPipeError` if nobody reads."""
         self.interrupts.take_missed()
         for line in lines:
-            print(self._encodable(line.rstrip()), file=self._out, flush=True)
+            self.write_line(line)
             if self.interrupts.take_missed():
                 self.write([say("cut", "Stopped.")])
                 return
+
+    def write_line(self, line: str) -> None:
+        """Write a line, and leave Ctrl+C to whoever waits meanwhile. Raises `BrokenPipeError` if nobody reads."""
+        print(self._encodable(line.rstrip()), file=self._out, flush=True)
 
     def wrapped(self, text: str) -> Iterator[str]:
         """Yield a sentence in lines that fit, none of which ends at a `KEPT_SPACE`."""

@@ -150,7 +150,7 @@ class WaitingSession:
                     return None
                 if time.monotonic() > until and not self._session.ready:
                     until = math.inf
-                    self._console.write([self._meanwhile()])
+                    self._console.write_line(self._meanwhile())
         except BaseException:
             self._held = None
             raise
@@ -218,7 +218,7 @@ class WaitingSession:
                 self._session.cancel()
             elif time.monotonic() > until:
                 until = math.inf
-                self._console.write([self._meanwhile()])
+                self._console.write_line(self._meanwhile())
 
     def _meanwhile(self) -> str:
         if self._session.ready:

@@ -13,6 +13,7 @@ import pytest
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.result import Training, WorkerError
+from attn_tutor.tui.plain import waiting_session
 from attn_tutor.tui.plain.console import Console
 from attn_tutor.tui.plain.waiting_session import WaitingSession
 from tests.lessons.lesson_builders import code_step, lesson_of
@@ -64,6 +65,26 @@ def test_ctrl_c_raises_nothing_inside_a_wait() -> None:
         waiting.call(lambda: raising.append(console.interrupts._heard))
     waiting.close()
     assert raising == [False] * 3
+
+
+class Interrupting(io.StringIO):
+    """An output during whose first line Ctrl+C is pressed, as by somebody who has just read that it stops what runs."""
+
+    def write(self, text: str, /) -> int:
+        """Interrupt, then take the text."""
+        if not self.getvalue():
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+def test_ctrl_c_while_the_line_about_it_is_written_stops_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting_session, "PATIENCE", 0.0)
+    console = Console(io.StringIO(), Interrupting(), 79, unicode=True)
+    waiting = WaitingSession(Session(), console)
+    stopped = threading.Event()
+    with console.interrupts.installed():
+        assert waiting.call_with_session(lambda _: stopped.wait(10), stopped.set)
+    waiting.close()
 
 
 class Loading(Session):

@@ -278,7 +278,7 @@ class Progress:
         return [(exercise, _attempt(*row)) for exercise, *row in rows]
 
     def add_attempt(self, exercise: str, code: str, verdict: Verdict, mistake: str = "", message: str = "") -> None:
-        """Record an answer to an exercise and what the judge said; `outcomes.record` also does what follows."""
+        """Record an answer to an exercise and what the judge said; `outcomes.record_outcome` also does what follows."""
         self._add("attempts", exercise=exercise, code=code, verdict=verdict, mistake=mistake, message=message)
 
     def last_passed(self) -> dict[str, str]:

@@ -233,11 +233,12 @@ class _Plain(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         given = [self.visit(each) for each in (*node.args, *(word.value for word in node.keywords))]
         name = name_of(node.func)
-        if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Call):
-            root = ast.unparse(node.func.value).partition(".")[0]
-            given = given if root in PACKAGES | {"self"} else [self.visit(node.func.value), *given]
-        elif isinstance(node.func, ast.Attribute):
-            given = [self.visit(node.func.value), *given]
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            # A function of a package or a layer of a module; of anything else it is a method, which takes that.
+            written = ast.unparse(owner) if isinstance(owner, ast.Name | ast.Attribute) else ""
+            if written != "self" and written.partition(".")[0] not in PACKAGES:
+                given = [self.visit(owner), *given]
         if name in PRODUCTS and len(given) == 2:
             return ast.BinOp(given[0], ast.MatMult(), given[1])
         if name == "sqrt" and len(given) == 1:

@@ -123,3 +123,11 @@ NOT_TURNED, NOT_COPIED, OTHER_AXIS, ONCE = (
 def test_a_mistake_is_in_the_code_if_all_that_it_changes_is_there(code: str, made: list[str]) -> None:
     every = [NOT_TURNED, NOT_COPIED, OTHER_AXIS, ONCE]
     assert [wrong for wrong in every if made_in(code, wrong, SOLUTION)] == made
+
+
+def test_what_is_left_out_of_an_attribute_of_a_module_is_seen() -> None:
+    """A method of an attribute takes the attribute, which is not so of a layer."""
+    solution = "class M:\n    def f(self, x, n):\n        return x.masked_fill(self.mask[:n, :n].bool(), 0)\n"
+    whole = solution.replace("[:n, :n]", "")
+    assert made_in(whole, whole, solution)
+    assert not made_in(solution, whole, solution)

@@ -479,9 +479,9 @@ FORGERIES = {
     "more depth": ("answer(b'[' * 100_000 + b']' * 100_000)", "crash"),
     "text that grows": ("""answer(b'["' + 'Ω'.encode() * 300_000 + b'"]')""", "error"),
     "wrong tensors": ("""answer(b'[{"t": "tensor", "dtype": "float32", "shape": [3], "offset": 0}]')""", "error"),
-    "attributes": ("""answer(b'[' + b','.join([b'{"t": "dict", "items": [["__class__",1]]}'] * 2) + b']')""", "failed"),
-    "no values": ("""answer(b'[{"t": "dict", "items": []}, {"t": "dict", "items": []}]')""", "failed"),
-    "one answer of two": ("""answer(b'[{"t": "dict", "items": []}]')""", "error"),
+    "attributes": ("""answer(b'[' + b','.join([b'{"t": "dict", "items": [["__class__",1]]}'] * 3) + b']')""", "failed"),
+    "no values": ("""answer(b'[' + b','.join([b'{"t": "dict", "items": []}'] * 3) + b']')""", "failed"),
+    "one answer of three": ("""answer(b'[{"t": "dict", "items": []}]')""", "error"),
 }  # fmt: skip
 
 

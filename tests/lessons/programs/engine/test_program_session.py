@@ -551,6 +551,7 @@ for batch in DataLoader(torch.arange(8.0).reshape(4, 2), batch_size=2, num_worke
     kept.append(batch * 2)
 """
     with opened(worker, tmp_path, source) as (_, run):
+        assert run.whole.error is None
         page = page_with(run, "kept[0]")
         run.show(page)
         labels = []
